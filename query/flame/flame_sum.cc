@@ -28,14 +28,19 @@ Status FlameSum::Read(std::string_view pprof) {
   return reader_.Read(raw, limits);
 }
 
+bool FlameSum::LeavesOut(const profile::Meta& meta) const {
+  return profile::IsLevel(sample_type_) &&
+         (leaves_out_levels_ || !profile::ValueIndexOf(meta, sample_type_));
+}
+
 Status FlameSum::AddRead() {
-  if (LeavesOut()) return OkStatus();
+  if (LeavesOut(reader_.meta())) return OkStatus();
   ASSIGN_OR_RETURN(const uint32_t value, ValueOf(reader_.meta()));
   return builder_.Add(reader_, value, side_);
 }
 
 Status FlameSum::Add(const profile::Profile& profile) {
-  if (LeavesOut()) return OkStatus();
+  if (LeavesOut(profile.meta())) return OkStatus();
   ASSIGN_OR_RETURN(const uint32_t value, ValueOf(profile.meta()));
   return builder_.Add(profile, value, side_);
 }

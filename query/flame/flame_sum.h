@@ -38,8 +38,8 @@ class FlameSum final : public store::ProfileSum {
   const std::optional<profile::ValueType>& value() const { return value_; }
 
  private:
-  // Tells whether the value is of a moment that does not count.
-  bool LeavesOut() const { return leaves_out_levels_ && profile::IsLevel(sample_type_); }
+  // Tells whether the value is of a moment that does not count, or that an older profile lacks.
+  bool LeavesOut(const profile::Meta& meta) const;
   // Returns the index of the value. kUnsupported: a profile does not have it, or has it in another
   // unit than earlier profiles.
   Result<uint32_t> ValueOf(const profile::Meta& meta);

@@ -93,10 +93,17 @@ Result<Reading> ForEachProfile(
     ASSIGN_OR_RETURN(
         last, store::LastProfiles::Find(source, question.query, open, question.limits, resolution));
   }
+  Reading reading;
   const auto counts = [&](const store::CatalogRow& row) { return !last || last->Has(row); };
+  // Older profiles of memory have nothing in use.
+  const auto show = [&](const store::CatalogRow& row, const profile::Profile& profile) {
+    ++reading.profiles;
+    const bool lacks = question.query.of_level && profile.FindValueIndex(question.sample_type) >=
+                                                      profile.sample_types().size();
+    return lacks ? OkStatus() : visit(row, profile);
+  };
   const store::CountedPart counted(question.query);
   store::Unstored unstored(open);
-  Reading reading;
   const auto skip = [&](const store::StoredEntry& one, const Error& error) {
     reading.unread.AddLacked(one.key, one.entry.name, error.message());
     reading.unread_rows.push_back(one.entry.row);
@@ -111,8 +118,7 @@ Result<Reading> ForEachProfile(
                                                  ? profile::DecodePprof(*std::move(one.pprof_gz))
                                                  : counted.Read(row, *one.pprof_gz, *one.times_gz);
     if (!profile) return skip(one, profile.error());
-    ++reading.profiles;
-    return visit(row, *profile);
+    return show(row, *profile);
   };
   store::EntryReader reader(source.store(), question.limits, counted, visit_read);
   RETURN_IF_ERROR(store::FindProfiles(source, question.query, question.limits, resolution,
@@ -126,8 +132,7 @@ Result<Reading> ForEachProfile(
         one.profile != nullptr && store::IsAsked(question.query, one.row) && counts(one.row);
     if (!is_asked) return OkStatus();
     if (counted.IsAll(one.row)) {
-      ++reading.profiles;
-      return visit(one.row, *one.profile);
+      return show(one.row, *one.profile);
     }
     const Result<profile::Profile> part = counted.Of(one.row, *one.profile, one.times.get());
     if (!part) {
@@ -136,8 +141,7 @@ Result<Reading> ForEachProfile(
       reading.unread_rows.push_back(one.row);
       return OkStatus();
     }
-    ++reading.profiles;
-    return visit(one.row, *part);
+    return show(one.row, *part);
   }));
   return reading;
 }

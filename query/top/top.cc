@@ -163,6 +163,18 @@ Result<ContainerFunctions> SumFunctions(const store::ProfileSource& source,
   return functions;
 }
 
+// Orders the containers by what their profiles say.
+void TakeLevels(const ContainerFunctions& functions, Catalog* catalog) {
+  catalog->value = 0;
+  for (ContainerSum& sum : catalog->containers) {
+    const auto at = functions.sums.find(sum.key);
+    sum.value = at == functions.sums.end() ? 0 : static_cast<double>(at->second.total());
+    catalog->value += sum.value;
+  }
+  std::erase_if(catalog->containers, [](const ContainerSum& sum) { return sum.value == 0; });
+  Sort(catalog->containers);
+}
+
 // All that matches, added up by functions or by processes.
 template <typename Sums>
 struct All {
@@ -267,7 +279,8 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
                                std::span<const store::OpenProfile> open, size_t k,
                                store::SkippedList* skipped) {
   const profile::ProfileType& type = *question.query.type;
-  if (!question.sample_type.empty() && question.sample_type != type.MainValue().type) {
+  const bool of_level = question.query.of_level;
+  if (!of_level && !question.sample_type.empty() && question.sample_type != type.MainValue().type) {
     return Error(ErrorCode::kUnsupported,
                  fmt::format("containers are ordered by the main value of a type, not by '{}'; ask "
                              "for by=functions",
@@ -276,12 +289,14 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("containers", question);
   // Only the likely first containers get their hottest function. A container that reaches the top
-  // later shows none.
-  const size_t likely = std::min(k, catalog.containers.size());
+  // later shows none. The catalog does not have values of a moment: there all are read.
+  const size_t likely =
+      of_level ? catalog.containers.size() : std::min(k, catalog.containers.size());
   ASSIGN_OR_RETURN(
       ContainerFunctions functions,
       SumFunctions(source, question, open, std::span(catalog.containers).first(likely)));
   LeaveOut(functions.reading.unread_rows, question, &catalog);
+  if (of_level) TakeLevels(functions, &catalog);
   reply.observed_seconds = catalog.observed_seconds;
   reply.total = std::llround(catalog.value);
   reply.total_rows = static_cast<int64_t>(catalog.containers.size());

@@ -223,11 +223,11 @@ TEST_F(AllocBpf, FollowsAllocationsUntilTheyAreFreed) {
   EXPECT_EQ(std::malloc(too_much), nullptr);
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
   sampler_->Drain(told_);
-  for (const uint64_t size : {50001, 60003, 80001, 90001, 102400, 70001, 60013}) {
+  for (const uint64_t size : {50001u, 60003u, 80001u, 90001u, 102400u, 70001u, 60013u}) {
     EXPECT_EQ(told_.InUse(size), uint64_t{kEach}) << size;
     EXPECT_EQ(told_.Freed(size, FT_FREED), 0u) << size;
   }
-  for (const uint64_t size : {50002, 40001, 40002, 40003, 70002, 60017}) {
+  for (const uint64_t size : {50002u, 40001u, 40002u, 40003u, 70002u, 60017u}) {
     EXPECT_EQ(told_.InUse(size), 0u) << size;
     EXPECT_EQ(told_.Freed(size, FT_FREED), uint64_t{kEach}) << size;
   }
@@ -235,7 +235,7 @@ TEST_F(AllocBpf, FollowsAllocationsUntilTheyAreFreed) {
   EXPECT_EQ(told_.Freed(uint64_t{1} << 44, FT_FREED_NEVER), 1u);
   for (void* memory : kept) Free(memory);
   sampler_->Drain(told_);
-  for (const uint64_t size : {50001, 60003, 80001, 90001, 102400, 70001, 60013})
+  for (const uint64_t size : {50001u, 60003u, 80001u, 90001u, 102400u, 70001u, 60013u})
     EXPECT_EQ(told_.Freed(size, FT_FREED), uint64_t{kEach}) << size;
   probes_.clear();
 }

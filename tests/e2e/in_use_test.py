@@ -3,13 +3,15 @@
 """in_use_test.py: a policy of type Memory with inUse over programs that know what they have not freed
 (tests/programs/types/keeps.c), with the allocators of allocations_test.py.
 
-What is in use by the function that allocated it: in the open window, in stored ones, as of the last one of several, and
-no more once the program has ended.
+By the function that allocated it: in the open window, in stored ones, as of the last one of several, and no more once
+the program has ended. A leak of a megabyte a second is what has grown most within three windows.
 """
 
+import json
 import pathlib
 import sys
 import time
+import urllib.parse
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support" / "real"), str(TESTS / "e2e")]
@@ -20,8 +22,8 @@ from containers import Engine
 from daemon import Daemon
 
 # Until its allocator is probed, and how long it allocates.
-PAUSE, SECONDS = 4, 12
-WINDOW = 10
+PAUSE, SECONDS = 4, 17
+WINDOW = 5
 POLICY = allocations_test.POLICY.format(profiles="  - {type: Memory, sampleBytes: 1024, inUse: true}\n")
 
 
@@ -71,13 +73,19 @@ def main():
             for name, command in commands.items():
                 with open(reports[name], "wb") as out:
                     containers.append(engine.container(*command, PAUSE, SECONDS).start(stdout=out))
+            time.sleep(PAUSE + 3)
+            early = time.time()
             end = time.monotonic() + 60
             while time.monotonic() < end and not all(report.read_text() for report in reports.values()):
                 time.sleep(0.2)
             time.sleep(3)
+            late = time.time()
             truths = read(reports)
-            case.check("every program said what it has", all(len(truth) == 6 for truth in truths.values()), truths)
+            case.check("every program said what it has", all(len(truth) == 7 for truth in truths.values()), truths)
             judge(case, "at once", daemon.profile('{container!=""}', kind="memory"), truths)
+            growth = daemon.cli("diff", f'{{container!=""}}@{early - WINDOW:.0f}..{early:.0f}',
+                                f'{{container!=""}}@{late - WINDOW:.0f}..{late:.0f}', "--type", "memory", "--no-headers").stdout
+            case.check("a leak is what has grown most", "leaks" in growth.splitlines()[1], growth)
             # By now no program allocates any more, and the windows of before are stored.
             time.sleep(2 * WINDOW + 2)
             profile = daemon.profile('{container!=""}', kind="memory")
@@ -90,6 +98,15 @@ def main():
             rows = [line.split() for line in top.splitlines()]
             case.check("firetower top names the function with the most in use first",
                        any(largest in row for row in rows[:4]), top)
+            top = daemon.cli("top", '{container!=""}', "--type", "memory:inuse_space", "-o", "json").stdout
+            shown = sorted(row["value"] for row in json.loads(top)["rows"])
+            want = sorted(sum(size for _, size in truth.values()) for truth in truths.values())
+            case.check("firetower top shows the containers by what is in use", len(shown) == len(want) and all(
+                abs(one - other) <= 0.05 * other for one, other in zip(shown, want)), (shown, want))
+            flame = json.loads(daemon.fetch("/api/v1/flame?type=memory:inuse_space&seconds=300&q=" + urllib.parse.quote(
+                '{container!=""}')))
+            case.check("a flame graph has all that is in use", abs(flame["total"] - sum(want)) <= 0.05 * sum(want),
+                       (flame["total"], sum(want)))
             for container in containers:
                 container.remove()
             time.sleep(WINDOW + 4)

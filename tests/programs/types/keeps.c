@@ -38,6 +38,9 @@ static void uncount(struct account* of, void* memory, size_t bytes) {
 
 APART static void keeps_all(struct account* of) { count(of, malloc(1000), 1000); }
 
+// 1 MB a second.
+APART static void leaks(struct account* of) { count(of, malloc(25000), 25000); }
+
 APART static void keeps_zeroed(struct account* of) { count(of, calloc(5, 300), 1500); }
 
 APART static void keeps_aligned(struct account* of) {
@@ -63,9 +66,9 @@ APART static void replaces(struct account* of, unsigned turn) {
   *slot = count(of, malloc(9000), 9000);
 }
 
-static struct account accounts[] = {{"keeps_all", 0, 0},     {"keeps_zeroed", 0, 0},
-                                    {"keeps_aligned", 0, 0}, {"frees_all", 0, 0},
-                                    {"grows", 0, 0},         {"replaces", 0, 0}};
+static struct account accounts[] = {
+    {"keeps_all", 0, 0}, {"keeps_zeroed", 0, 0}, {"keeps_aligned", 0, 0}, {"frees_all", 0, 0},
+    {"grows", 0, 0},     {"replaces", 0, 0},     {"leaks", 0, 0}};
 
 static double now(void) {
   struct timespec time;
@@ -84,7 +87,8 @@ int main(int argc, char** argv) {
     frees_all(&accounts[3]);
     grows(&accounts[4]);
     replaces(&accounts[5], turn);
-    usleep(20000);
+    leaks(&accounts[6]);
+    usleep(25000);
   }
   for (size_t i = 0; i < sizeof(accounts) / sizeof(*accounts); i++)
     printf("%s %llu %llu\n", accounts[i].name, (unsigned long long)accounts[i].objects,
