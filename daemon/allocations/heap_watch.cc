@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "daemon/allocations/allocator.h"
 #include "daemon/allocations/cgroup_processes.h"
@@ -109,8 +110,9 @@ void HeapWatch::Probe(int64_t now_ns, uint32_t pid, Heap& heap) {
   heap.look_ns = now_ns - heap.first_ns < kYoungNs ? now_ns : now_ns + kLookAgainNs;
   const Result<std::vector<MapsLine>> lines = proc_.Maps(pid);
   if (!lines) return;
+  Status status = heap.wish.in_use ? MayFollow(pid) : OkStatus();
   // Its calls are counted, and sampled, from the first probe on.
-  Status status = programs_.AddProcess(pid, heap.wish);
+  if (status) status = programs_.AddProcess(pid, heap.wish);
   std::set<std::pair<uint64_t, uint64_t>> files;
   for (const MapsLine& line : *lines) {
     if (!status) break;
@@ -128,6 +130,26 @@ void HeapWatch::Probe(int64_t now_ns, uint32_t pid, Heap& heap) {
   if (heap.probes.empty()) programs_.RemoveProcess(pid);
   heap.calls = 0;
   heap.counted_ns = now_ns;
+}
+
+Status HeapWatch::MayFollow(uint32_t pid) const {
+  if (!may_follow_) {
+    return Error(
+        ErrorCode::kUnsupported,
+        "this kernel ends a process with a seccomp filter for the probes that in use needs "
+        "(Linux 6.11 to 6.13, mended in 6.14); leave inUse out, or upgrade the kernel");
+  }
+  // The processor compares each return address with that of the call.
+  constexpr size_t kMostBytes = 16384;
+  const std::string status =
+      ReadFile(fmt::format("{}/{}/status", proc_.root(), pid), kMostBytes).value_or("");
+  const size_t features = status.find("x86_Thread_features:");
+  const std::string_view line = std::string_view(status).substr(
+      std::min(features, status.size()), status.find('\n', features) - features);
+  if (line.find("shstk") == std::string_view::npos) return OkStatus();
+  return Error(ErrorCode::kUnsupported,
+               "it runs with a shadow stack, which the probes that in use needs would not match; "
+               "leave inUse out, or glibc.cpu.x86_shstk off");
 }
 
 Result<UniqueFd> HeapWatch::OpenMapped(uint32_t pid, const MapsLine& line) const {

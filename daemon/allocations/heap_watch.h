@@ -54,9 +54,15 @@ class HeapWatch {
   // Told when the allocations of a process are not followed any more: what was in use until then is
   // not known.
   using OnEnd = std::function<void(uint32_t pid)>;
-  // All must outlive this. `mount`: of the hierarchy that containers are paths in.
-  HeapWatch(AllocPrograms& programs, const ProcFs& proc, std::string mount, OnEnd on_end = nullptr)
-      : programs_(programs), proc_(proc), mount_(std::move(mount)), on_end_(std::move(on_end)) {}
+  // All must outlive this. `mount`: of the hierarchy that containers are paths in. `may_follow`: it
+  // is safe to probe what functions return (ReturnProbesAllowed).
+  HeapWatch(AllocPrograms& programs, const ProcFs& proc, std::string mount, OnEnd on_end = nullptr,
+            bool may_follow = true)
+      : programs_(programs),
+        proc_(proc),
+        mount_(std::move(mount)),
+        on_end_(std::move(on_end)),
+        may_follow_(may_follow) {}
   ~HeapWatch() { Look(0, {}, {}); }
 
   // Follows the processes of `targets`, which come and go; call it some times a second. `roots`:
@@ -89,6 +95,8 @@ class HeapWatch {
   // Finds the process's allocators, and probes them.
   void Probe(int64_t now_ns, uint32_t pid, Heap& heap);
   Status ProbeFile(uint32_t pid, const MapsLine& line, Heap& heap);
+  // Fails with the reason why the returns of a process's functions must not be probed.
+  Status MayFollow(uint32_t pid) const;
   Result<UniqueFd> OpenMapped(uint32_t pid, const MapsLine& line) const;
   void Release(uint32_t pid, Heap& heap);
 
@@ -96,6 +104,7 @@ class HeapWatch {
   const ProcFs& proc_;
   const std::string mount_;
   const OnEnd on_end_;
+  const bool may_follow_;
   std::map<uint32_t, Heap> heaps_;                               // by pid
   std::map<std::string, std::vector<AllocatorFunction>> files_;  // by stamp
   std::string told_;  // the refusal that the log has last

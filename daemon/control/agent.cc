@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "daemon/control/store_probe.h"
 #include "daemon/health/capabilities.h"
+#include "daemon/health/kernel_version.h"
 
 namespace firetower::daemon {
 namespace {
@@ -69,10 +70,11 @@ void Agent::MakeStages() {
   processes_ = std::make_unique<ProcessTable>(modules_, ProcFs(config_.proc_root), clock_);
   waits_ = std::make_unique<WaitSide>(*kernel_.sampler);
   events_ = std::make_unique<EventSide>(*kernel_.sampler, clock_, config_.sys_root);
-  allocations_ = std::make_unique<AllocationSide>(AllocationSide::Parts{
-      *kernel_.sampler, clock_, config_.proc_root, config_.sys_root, kernel_.hierarchy.mount,
-      [this] { return pipeline_->containers(); },
-      [this](uint32_t pid) { exporter_->EndHeap(pid, clock_.MonotonicNs()); }});
+  allocations_ = std::make_unique<AllocationSide>(
+      AllocationSide::Parts{*kernel_.sampler, clock_, config_.proc_root, config_.sys_root,
+                            kernel_.hierarchy.mount, [this] { return pipeline_->containers(); },
+                            [this](uint32_t pid) { exporter_->EndHeap(pid, clock_.MonotonicNs()); },
+                            ReturnProbesAllowed(kernel_.identity)});
   feed_ = std::make_unique<MetricsFeed>(
       MetricsFeed::Parts{*kernel_.sampler, *waits_, *events_, *allocations_, registry_, clock_,
                          config_.proc_root, HotspotOptionsOf(config_)});

@@ -80,6 +80,13 @@ bool UserReadsAllowed(const KernelIdentity& identity) {
          identity.release.find("-rc") == std::string::npos;
 }
 
+bool ReturnProbesAllowed(const KernelIdentity& identity) {
+  const std::optional<KernelVersion> version = UpstreamVersion(identity);
+  if (!version) return false;
+  if (*version < KernelVersion{6, 11, 0} || *version >= KernelVersion{6, 14, 0}) return true;
+  return version->minor == 12 && version->patch >= 95;
+}
+
 std::vector<Check> KernelChecks(const KernelIdentity& identity) {
   std::optional<KernelVersion> version = UpstreamVersion(identity);
   std::string found = "kernel " + Describe(identity, version);

@@ -36,6 +36,11 @@ std::optional<KernelVersion> UpstreamVersion(const KernelIdentity& identity);
 // unreadable version counts as unsafe.
 bool UserReadsAllowed(const KernelIdentity& identity);
 
+// Returns false on kernels that end a process with a seccomp filter when a function whose return is
+// probed returns: since 6.11 that is a system call (uretprobe(2)), which filters do not know; 6.14
+// lets it pass, and so does 6.12.95, which was tried.
+bool ReturnProbesAllowed(const KernelIdentity& identity);
+
 // Checks "kernel" (5.10 is the oldest supported version) and "user-reads".
 std::vector<Check> KernelChecks(const KernelIdentity& identity);
 

@@ -3,9 +3,13 @@
 // knows the number.
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -187,7 +191,7 @@ TEST_F(AllocBpf, NeedsNoAdminWhereTheKernelHasLinks) {
   probes_.clear();
   Free(std::malloc(50001));
   sampler_->Drain(told_);
-  for (const uint64_t size : {50001, 60003, 90001}) Near(size, 2 * kEach);
+  for (const uint64_t size : {50001u, 60003u, 90001u}) Near(size, 2 * kEach);
 }
 
 TEST_F(AllocBpf, FollowsAllocationsUntilTheyAreFreed) {
@@ -240,6 +244,44 @@ TEST_F(AllocBpf, FollowsAllocationsUntilTheyAreFreed) {
   probes_.clear();
 }
 
+// Since Linux 6.11 a probed return is a system call, which no filter knows.
+TEST_F(AllocBpf, HarmsNoProcessWithASeccompFilter) {
+  if (!ReturnProbesAllowed(ReadKernelIdentity("/proc")))
+    GTEST_SKIP() << "the daemon probes no returns on this kernel";
+  Probe(true);
+  int gate[2];
+  ASSERT_EQ(::pipe(gate), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uint32_t kUretprobe = 335;
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kUretprobe, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(filter), filter};
+    char byte = 0;
+    if (::read(gate[0], &byte, 1) != 1 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      ::_exit(2);
+    for (int i = 0; i < 100; ++i) Free(std::malloc(50001));
+    ::_exit(0);
+  }
+  const auto pid = static_cast<uint32_t>(child);
+  ASSERT_TRUE(programs_->AddProcess(pid, {.sample_bytes = 30000, .in_use = true}));
+  const auto libc = symbolizer::FileSource::Open("/lib/x86_64-linux-gnu/libc.so.6");
+  ASSERT_TRUE(libc) << libc.error().message();
+  auto probes = programs_->Probe(pid, libc->fd(), *FindAllocator(*libc), true);
+  ASSERT_TRUE(probes) << probes.error().message();
+  ASSERT_EQ(::write(gate[1], "x", 1), 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_GE(programs_->Calls(pid), 300u) << "calls, returns and frees were met";
+  for (int end : gate) ::close(end);
+}
+
 // One test for the rest: where the machine is emulated, loading the programs takes seconds.
 TEST_F(AllocBpf, TellsAllocationsByTheirBytes) {
   Probe();
@@ -271,7 +313,7 @@ TEST_F(AllocBpf, TellsAllocationsByTheirBytes) {
   EXPECT_GE(calls, uint64_t{kSmall + 8 * kLarge});
   EXPECT_EQ(programs_->Calls(pid_), calls) << "without probes nothing is counted";
   Near(333, kSmall);
-  for (const uint64_t size : {50001, 60003, 40001, 80001, 90001, 102400, 70001, 110002})
+  for (const uint64_t size : {50001u, 60003u, 40001u, 80001u, 90001u, 102400u, 70001u, 110002u})
     Near(size, kLarge);
   EXPECT_EQ(told_.Of(50002).samples, 0u);
   EXPECT_EQ(told_.Of(too_much).samples, 0u);

@@ -91,7 +91,8 @@ void AllocationSide::Look(const std::shared_ptr<const Selection>& selection) {
   const std::shared_ptr<const Containers> containers = parts_.containers();
   if (!containers) return;
   if (!watch_)
-    watch_ = std::make_unique<HeapWatch>(*loaded_, proc_, parts_.cgroup_mount, parts_.on_end);
+    watch_ = std::make_unique<HeapWatch>(*loaded_, proc_, parts_.cgroup_mount, parts_.on_end,
+                                         parts_.may_follow);
   // Policies and containers change some times a minute, and deciding on all takes a while.
   if (containers != containers_ || selection != decided_by_) {
     containers_ = containers;

@@ -34,6 +34,7 @@ class AllocationSide {
     // Returns the containers that exist; nullptr while they are not known. Any thread.
     std::function<std::shared_ptr<const Containers>()> containers;
     HeapWatch::OnEnd on_end = nullptr;  // on the thread of the probes
+    bool may_follow = true;             // ReturnProbesAllowed
   };
 
   explicit AllocationSide(Parts parts);

@@ -172,6 +172,27 @@ TEST_F(HeapWatchTest, TellsWhenWhatIsInUseIsNotKnownAnyMore) {
   EXPECT_THAT(ended_, ElementsAre(7, 7));
 }
 
+TEST_F(HeapWatchTest, ProbesNoReturnsWhereThatEndsAProcess) {
+  targets_[0].wish.in_use = true;
+  WriteText(proc_.Of(7) + "/status", "Name:\tx\nx86_Thread_features:\tshstk \nSeccomp:\t0\n");
+  Look();
+  EXPECT_THAT(programs_.probed, IsEmpty());
+  ASSERT_EQ(watch_.LeftOut().size(), 1u);
+  EXPECT_THAT(DescribeLeftOut(watch_.LeftOut()).at("shop/memory").message,
+              HasSubstr("a) b (c) (7) are not sampled: it runs with a shadow stack"));
+  WriteText(proc_.Of(7) + "/status", "Name:\tx\nx86_Thread_features:\t\nSeccomp:\t0\n");
+  Look(HeapWatch::kRestNs);
+  EXPECT_EQ(watch_.probed(), 1u);
+  HeapWatch unsafe(programs_, fs_, mount_.path(), nullptr, false);
+  unsafe.Look(now_ns_, targets_, {"/a"});
+  EXPECT_EQ(unsafe.probed(), 0u);
+  EXPECT_THAT(DescribeLeftOut(unsafe.LeftOut()).at("shop/memory").message,
+              HasSubstr("Linux 6.11 to 6.13"));
+  targets_[0].wish.in_use = false;
+  unsafe.Look(now_ns_ += HeapWatch::kRestNs, targets_, {"/a"});
+  EXPECT_EQ(unsafe.probed(), 1u) << "allocations are safe everywhere";
+}
+
 TEST_F(HeapWatchTest, LeavesAProcessThatIsTooBusyAlone) {
   Look();
   programs_.calls[7] = HeapWatch::kMaxCallsPerSecond / 4;

@@ -41,6 +41,13 @@ TEST(UserReadsAllowed, RefusesTheKernelsThatCanFreeze) {
   }
 }
 
+TEST(ReturnProbesAllowed, RefusesTheKernelsThatEndProcessesForThem) {
+  for (const char* good : {"5.10.0", "6.1.158", "6.10.14", "6.12.95", "6.14.0", "6.18.5", "7.2.0"})
+    EXPECT_TRUE(ReturnProbesAllowed(Release(good))) << good;
+  for (const char* bad : {"6.11.0", "6.12.9", "6.13.1", "6.13.99", "unknown"})
+    EXPECT_FALSE(ReturnProbesAllowed(Release(bad))) << bad;
+}
+
 TEST(UserReadsAllowed, JudgesDebianByItsPatchLevel) {
   EXPECT_TRUE(UserReadsAllowed({"6.1.0-44-amd64", "#1 SMP Debian 6.1.158-1 (2025-11-09)", ""}));
   EXPECT_FALSE(UserReadsAllowed({"6.1.0-9-amd64", "#1 SMP Debian 6.1.27-1 (2023-05-08)", ""}));
