@@ -72,6 +72,7 @@ Json ToRow(const TopFunction& row, bool lines) {
   }
   json["self"] = row.self;
   json["self_percent"] = row.self_percent;
+  if (row.growth) json["growth"] = *row.growth;
   json["total"] = row.total;
   json["total_percent"] = row.total_percent;
   json["containers"] = row.containers;
@@ -131,6 +132,7 @@ void FromRow(const Json& json, TopFunction& row) {
   GetIfThere(json, "line", row.line);
   Get(json, "self", row.self);
   Get(json, "self_percent", row.self_percent);
+  if (json.contains("growth")) Get(json, "growth", row.growth.emplace());
   Get(json, "total", row.total);
   Get(json, "total_percent", row.total_percent);
   Get(json, "containers", row.containers);

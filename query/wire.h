@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,8 @@ struct TopFunction {
   // "namespace/pod/container", sorted by the function's total, falling.
   std::vector<std::string> containers;
   int64_t more_containers = 0;  // at most so many beside them, with less of it
+  // How much more self is than at the first window of its containers; only of a value of a moment.
+  std::optional<int64_t> growth = {};
 };
 
 // The processes of one name in one container, or what it did for one trace.

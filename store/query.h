@@ -37,6 +37,7 @@ struct Query {
   std::optional<profile::TimeCut> cut = {};
   // The value that is asked for is one of a moment (profile::IsLevel).
   bool of_level = false;
+  bool at_begin = false;  // of that: as of the first window of each container, not the last one
   // The stacks, and their frames, that sums and tables have; null: all.
   std::shared_ptr<const profile::StackFilter> stacks = {};
 

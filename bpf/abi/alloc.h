@@ -24,6 +24,13 @@ struct ft_heap {
 /* The most sampled allocations that are followed at once: 16 GiB in use at 512 KiB each. */
 #define FT_LIVE 32768
 
+/* The key of such an allocation: its address in its heap. */
+struct ft_live_key {
+	__u64 address;
+	__u32 heap; /* ft_heap's live */
+	__u32 pad0;
+};
+
 enum ft_freed_why {
 	FT_FREED = 0,
 	FT_FREED_NEVER = 1,  /* the allocator had no memory, or has the process end instead */

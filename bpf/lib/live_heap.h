@@ -9,12 +9,6 @@
 #include "bpf/abi/alloc.h"
 #include "bpf/lib/maps.h"
 
-struct live_key {
-	__u64 address;
-	__u32 heap; /* ft_heap's live */
-	__u32 pad0;
-};
-
 struct live_sample {
 	__u64 time_ns;
 	__u32 tid;
@@ -24,7 +18,7 @@ struct live_sample {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FT_LIVE);
-	__type(key, struct live_key);
+	__type(key, struct ft_live_key);
 	__type(value, struct live_sample);
 } ft_live SEC(".maps");
 
@@ -95,7 +89,7 @@ static __always_inline void await_result(__u64 time_ns, __u64 sp, __u64 result_a
  */
 static __always_inline void end_live(__u32 heap, __u64 address)
 {
-	struct live_key key = { .address = address, .heap = heap };
+	struct ft_live_key key = { .address = address, .heap = heap };
 	struct live_sample *found, sample;
 
 	found = address ? bpf_map_lookup_elem(&ft_live, &key) : 0;
@@ -110,7 +104,7 @@ static __always_inline void end_live(__u32 heap, __u64 address)
 static __always_inline void take_result(__u32 heap, __u64 sp, __u64 result)
 {
 	struct awaited_call *call = awaited_call();
-	struct live_key key = { .heap = heap };
+	struct ft_live_key key = { .heap = heap };
 	struct live_sample sample;
 
 	if (!call || !call->sample.time_ns || call->sp != sp ||

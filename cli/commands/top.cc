@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -94,10 +96,21 @@ std::string LineCell(const query::TopFunction& row, bool wide) {
   return fmt::format("{}:{}", wide ? row.file : BaseName(row.file), row.line);
 }
 
+// Returns "+1.2 MiB"; "-" where it is not known.
+std::string GrowthCell(const query::TopFunction& row, const std::string& unit) {
+  if (!row.growth) return "-";
+  const std::string size = FormatValue(std::abs(static_cast<double>(*row.growth)), unit);
+  return (*row.growth < 0 ? "-" : "+") + size;
+}
+
 // Functions, or with `lines` their lines.
 std::string RenderFunctions(const query::TopReply& reply, const Terminal& terminal, bool headers,
                             bool wide, bool lines) {
-  std::vector<Column> columns = {{"SELF%", true}, {"SELF", true}, {"TOTAL%", true}};
+  const bool grows = std::ranges::any_of(
+      reply.functions, [](const query::TopFunction& row) { return row.growth.has_value(); });
+  std::vector<Column> columns = {{"SELF%", true}, {"SELF", true}};
+  if (grows) columns.push_back({"GROWTH", true});
+  columns.push_back({"TOTAL%", true});
   if (lines) columns.push_back({"LINE", false, true});
   for (const char* name : {"FUNCTION", "MODULE", "CONTAINER(S)"})
     columns.push_back({name, false, true});
@@ -105,8 +118,9 @@ std::string RenderFunctions(const query::TopReply& reply, const Terminal& termin
   for (const query::TopFunction& row : reply.functions) {
     std::string module = wide ? row.module : BaseName(row.module);
     std::vector<Cell> cells = {Cell(Percent(row.self_percent), Style::kBold),
-                               FormatValue(static_cast<double>(row.self), reply.unit),
-                               Percent(row.total_percent)};
+                               FormatValue(static_cast<double>(row.self), reply.unit)};
+    if (grows) cells.emplace_back(GrowthCell(row, reply.unit));
+    cells.emplace_back(Percent(row.total_percent));
     if (lines) cells.emplace_back(LineCell(row, wide));
     cells.emplace_back(row.function);
     cells.emplace_back(module.empty() ? "-" : module);

@@ -66,6 +66,7 @@ void HeapWatch::Look(int64_t now_ns, std::span<const HeapTarget> targets,
     if (!heap.seen) Release(pid, heap);
   }
   std::erase_if(heaps_, [](const auto& entry) { return !entry.second.seen; });
+  programs_.ForgetRemoved();
 }
 
 void HeapWatch::Follow(int64_t now_ns, uint32_t pid, const HeapTarget& target) {

@@ -93,6 +93,7 @@ bool Resolver::Process(const Round& round) {
   } else {
     BeginRound(round);
   }
+  TakeFreed(round);
   for (;; ++at_.sideband) {
     const SidebandEvent* event =
         at_.sideband < round.sideband.size() ? &round.sideband[at_.sideband] : nullptr;
@@ -110,6 +111,14 @@ bool Resolver::Process(const Round& round) {
   }
   EndRound(round);
   return false;
+}
+
+void Resolver::TakeFreed(const Round& round) {
+  for (; at_.freed < round.freed.size(); ++at_.freed) {
+    const ft_freed& freed = round.freed[at_.freed];
+    if (static_cast<int64_t>(freed.time_ns) >= slice_end_ns_) break;
+    builder_.slice().freed.push_back(freed);
+  }
 }
 
 void Resolver::TakeFirst(const Round& round) {
@@ -169,10 +178,11 @@ void Resolver::EndRound(const Round& round) {
     processes_.InvalidateAll();
     tasks_lossy_ = true;
   }
+  std::vector<ft_freed>& freed = builder_.slice().freed;
+  freed.insert(freed.end(), round.freed.begin() + static_cast<ptrdiff_t>(at_.freed),
+               round.freed.end());
   processes_.EndRound();
   unwinder_.EndRound();
-  std::vector<ft_freed>& freed = builder_.slice().freed;
-  freed.insert(freed.end(), round.freed.begin(), round.freed.end());
   cold_.Retry();
   TakeFinished();
 }

@@ -131,11 +131,14 @@ class Resolver {
     size_t wait = 0;
     size_t cgroup = 0;
     size_t sideband = 0;
+    size_t freed = 0;
     bool slice_ended = false;  // the next sample or wait is of the next slice
   };
 
   void BeginRound(const Round& round);
   void EndRound(const Round& round);
+  // Adds to the slice what was freed before its end.
+  void TakeFreed(const Round& round);
   // Takes the samples and waits before that time. False: the next one belongs to the next slice.
   bool TakeSamples(const Round& round, int64_t before_ns);
   // Takes the first sample or wait of a slice, whatever its time is: so every slice gets ahead.

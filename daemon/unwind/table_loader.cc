@@ -60,9 +60,13 @@ void TableLoader::Run(std::stop_token stop, WakeFd& wake) {
 
 // The size of a file's mapped code predicts the time that its table takes, so small ones go first.
 std::optional<TableLoader::Request> TableLoader::Next() {
-  while (auto request = requests_.TryPop()) waiting_.push_back(*std::move(request));
+  while (auto request = requests_.TryPop()) {
+    const auto missed = missed_.find(request->module_id);
+    if (missed != missed_.end()) request->since_ns = missed->second;
+    waiting_.push_back(*std::move(request));
+  }
   if (waiting_.empty()) return std::nullopt;
-  auto next = waiting_.begin();
+  auto next = std::ranges::min_element(waiting_, {}, &Request::since_ns);
   took_overdue_ = !took_overdue_ && clock_.MonotonicNs() - next->since_ns >= kMaxOvertakenNs;
   if (!took_overdue_) {
     next = std::ranges::min_element(waiting_, {}, [](const Request& request) {
@@ -83,6 +87,12 @@ void TableLoader::Load(const Request& request) {
       OpenModuleFile(proc_root_, request.mapped, FileUse::kCode);
   if (!source && IsGone(source.error(), proc_root_, request.mapped.pid))
     loaded.outcome = LoadedTable::Outcome::kGone;
+  // At most one for each module that is known.
+  if (loaded.outcome == LoadedTable::Outcome::kGone) {
+    missed_.try_emplace(request.module_id, request.since_ns);
+  } else {
+    missed_.erase(request.module_id);
+  }
   if (source) {
     Result<PackedTable> table = LoadUnwindTable(*source);
     loaded.outcome = LoadedTable::Outcome::kNone;

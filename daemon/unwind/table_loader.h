@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/container/spsc_queue.h"
@@ -62,6 +63,9 @@ class TableLoader : public TableSource {
   size_t unanswered_ = 0;         // of the resolve thread: requests on their way, there or back
   std::vector<Request> waiting_;  // of the tables thread, in the order they came
   bool took_overdue_ = false;     // the last one went before smaller ones
+  // Since when modules are waited for whose last request came too late: its process had ended. The
+  // next one waits no longer for that; else a compiler's table never comes beside many others.
+  std::unordered_map<uint32_t, int64_t> missed_;
   RuntimeNotes runtimes_;
   std::function<void()> on_table_;
   NamedThread thread_;

@@ -123,6 +123,11 @@ std::vector<TopFunction> FunctionSums::Top(size_t k) const {
   return rows;
 }
 
+int64_t FunctionSums::SelfOf(const TopFunction& row) const {
+  const auto found = sums_.find({row.function, row.module, row.file, row.line});
+  return found == sums_.end() ? 0 : found->second.self;
+}
+
 TopFunction FunctionSums::Row(const Name& name, const Sum& sum) const {
   TopFunction row;
   row.function = name.function;

@@ -44,6 +44,8 @@ class FunctionSums {
   int64_t other_self() const { return other_self_; }
   // The largest total that such a function can have; 0: none was dropped.
   int64_t max_hidden() const { return max_hidden_; }
+  // Returns the self of the function, or line, of a row; 0 if it has none.
+  int64_t SelfOf(const TopFunction& row) const;
   // Returns the first `k` functions by self, then by total, then by name.
   std::vector<TopFunction> Top(size_t k) const;
 

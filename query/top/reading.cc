@@ -94,7 +94,9 @@ Result<Reading> ForEachProfile(
         last, store::LastProfiles::Find(source, question.query, open, question.limits, resolution));
   }
   Reading reading;
-  const auto counts = [&](const store::CatalogRow& row) { return !last || last->Has(row); };
+  const auto counts = [&](const store::CatalogRow& row) {
+    return !last || (question.query.at_begin ? last->IsFirst(row) : last->Has(row));
+  };
   // Older profiles of memory have nothing in use.
   const auto show = [&](const store::CatalogRow& row, const profile::Profile& profile) {
     ++reading.profiles;

@@ -328,6 +328,11 @@ Result<TopReply> TopOf(std::string_view by, const store::ProfileSource& source,
   reply.total_rows = static_cast<int64_t>(all.sums.functions());
   reply.other_self = all.sums.other_self();
   reply.functions = all.sums.Top(k);
+  if (!question.query.of_level) return reply;
+  Question at_begin = question;
+  at_begin.query.at_begin = true;
+  ASSIGN_OR_RETURN(const All<Sums> before, SumAll<Sums>(source, at_begin, open, add));
+  for (TopFunction& row : reply.functions) row.growth = row.self - before.sums.SelfOf(row);
   return reply;
 }
 

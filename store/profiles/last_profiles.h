@@ -38,10 +38,15 @@ class LastProfiles {
   }
 
   bool Has(const CatalogRow& row) const {
-    const auto found = end_ns_.find(KeyOf(row));
-    return found == end_ns_.end() ||
-           (row.end_ns() >= found->second &&
-            row.end_ns() >= last_end_ns_ - 2 * std::min(row.duration_ns, kMostWindowNs));
+    const auto found = times_.find(KeyOf(row));
+    return found == times_.end() ||
+           (row.end_ns() >= found->second.end_ns && StillRuns(row, found->second));
+  }
+  // Tells whether it is the first profile of a container that still runs at the end.
+  bool IsFirst(const CatalogRow& row) const {
+    const auto found = times_.find(KeyOf(row));
+    return found == times_.end() ||
+           (row.start_ns <= found->second.start_ns && StillRuns(row, found->second));
   }
 
  private:
@@ -50,13 +55,21 @@ class LastProfiles {
   static Key KeyOf(const CatalogRow& row) {
     return {row.node, row.container_id, row.namespace_name, row.pod, row.container};
   }
+  struct Times {
+    int64_t start_ns = 0;
+    int64_t end_ns = 0;
+  };
+  bool StillRuns(const CatalogRow& row, const Times& times) const {
+    return times.end_ns >= last_end_ns_ - 2 * std::min(row.duration_ns, kMostWindowNs);
+  }
   void Note(const CatalogRow& row) {
-    int64_t& end_ns = end_ns_[KeyOf(row)];
-    end_ns = std::max(end_ns, row.end_ns());
+    Times& times = times_.try_emplace(KeyOf(row), Times{row.start_ns, row.end_ns()}).first->second;
+    times.start_ns = std::min(times.start_ns, row.start_ns);
+    times.end_ns = std::max(times.end_ns, row.end_ns());
     last_end_ns_ = std::max(last_end_ns_, row.end_ns());
   }
 
-  std::map<Key, int64_t> end_ns_;
+  std::map<Key, Times> times_;
   int64_t last_end_ns_ = 0;
 };
 

@@ -241,7 +241,14 @@ TEST_F(AllocBpf, FollowsAllocationsUntilTheyAreFreed) {
   sampler_->Drain(told_);
   for (const uint64_t size : {50001u, 60003u, 80001u, 90001u, 102400u, 70001u, 60013u})
     EXPECT_EQ(told_.Freed(size, FT_FREED), uint64_t{kEach}) << size;
+  // The room of a process that has ended is for others.
+  void* left[] = {std::malloc(50001), std::malloc(50001)};
+  EXPECT_EQ(programs_->ForgetRemoved(), 0u) << "it is followed";
+  programs_->RemoveProcess(pid_);
+  EXPECT_GE(programs_->ForgetRemoved(), 2u);
+  EXPECT_EQ(programs_->ForgetRemoved(), 0u);
   probes_.clear();
+  for (void* memory : left) Free(memory);
 }
 
 // Since Linux 6.11 a probed return is a system call, which no filter knows.

@@ -98,6 +98,11 @@ def main():
             rows = [line.split() for line in top.splitlines()]
             case.check("firetower top names the function with the most in use first",
                        any(largest in row for row in rows[:4]), top)
+            rows = json.loads(daemon.cli("top", "functions", '{container!=""}', "--type", "memory:inuse_space", "-o",
+                                         "json").stdout)["rows"]
+            grown = max(rows, key=lambda row: row["growth"])
+            case.check("firetower top marks the leak by its growth", grown["function"] == "leaks"
+                       and 0.5 * grown["self"] < grown["growth"] <= grown["self"], grown)
             top = daemon.cli("top", '{container!=""}', "--type", "memory:inuse_space", "-o", "json").stdout
             shown = sorted(row["value"] for row in json.loads(top)["rows"])
             want = sorted(sum(size for _, size in truth.values()) for truth in truths.values())

@@ -9,9 +9,11 @@
 
 #include "base/check.h"
 #include "profile/pprof.h"
+#include "profile/type.h"
 #include "store/bundle.h"
 #include "store/dir_store.h"
 #include "store/key.h"
+#include "store/query.h"
 #include "tests/support/command.h"
 #include "tests/support/sample_profiles.h"
 
@@ -42,6 +44,22 @@ inline store::CatalogRow Row(const std::string& name_space, const std::string& p
 // Makes a profile with the samples of the row, in one stack main;<container>.
 inline profile::Profile ProfileOf(const store::CatalogRow& row) {
   return StackBuilder(row.start_ns).Add({"main", row.container}, row.samples).Build();
+}
+
+// A profile of memory that is not stored yet: a window of a container, with so much in use.
+inline store::OpenProfile InUseAt(const std::string& container, int64_t window, int64_t in_use) {
+  store::OpenProfile open;
+  open.row = Row("shop", container + "-1", container, kFirstWindow + 60 * window, 1);
+  open.row.type = "memory";
+  profile::Meta meta;
+  meta.sample_types = profile::ParseProfileType("memory")->SampleTypes();
+  profile::ProfileBuilder builder(meta);
+  const profile::Line line{.function = builder.AddFunction(container, container, "")};
+  const uint32_t leaf = builder.AddLocation(profile::kNoMapping, 0, {&line, 1});
+  const int64_t values[] = {1, 1000, in_use / 100, in_use};
+  builder.AddSample({&leaf, 1}, values);
+  open.profile = std::make_shared<profile::Profile>(std::move(builder).Build());
+  return open;
 }
 
 inline std::string BundleOf(const std::vector<store::CatalogRow>& rows) {

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include "bpf/abi/alloc.h"
 #include "daemon/capture/bpf_log.h"
@@ -60,7 +61,27 @@ class Programs : public AllocPrograms {
     return ErrnoError(fmt::format("sample the allocations of process {}", pid));
   }
 
-  void RemoveProcess(uint32_t pid) override { bpf_map_delete_elem(HeapsFd(), &pid); }
+  void RemoveProcess(uint32_t pid) override {
+    ft_heap heap{};
+    if (bpf_map_lookup_elem(HeapsFd(), &pid, &heap) == 0 && heap.live != 0)
+      removed_.insert(heap.live);
+    bpf_map_delete_elem(HeapsFd(), &pid);
+  }
+
+  size_t ForgetRemoved() override {
+    if (removed_.empty()) return 0;
+    const int live = bpf_map__fd(object_->maps.ft_live);
+    // A key that is deleted would begin the iteration anew.
+    std::vector<ft_live_key> keys;
+    ft_live_key key{};
+    for (const ft_live_key* last = nullptr; bpf_map_get_next_key(live, last, &key) == 0;
+         last = &key) {
+      if (removed_.contains(key.heap)) keys.push_back(key);
+    }
+    for (const ft_live_key& one : keys) bpf_map_delete_elem(live, &one);
+    removed_.clear();
+    return keys.size();
+  }
 
   Result<std::vector<UniqueFd>> Probe(uint32_t pid, int file_fd,
                                       std::span<const AllocatorFunction> functions,
@@ -134,7 +155,8 @@ class Programs : public AllocPrograms {
   }
 
   Uprobes uprobes_;
-  uint32_t last_live_ = 0;  // ft_heap's
+  uint32_t last_live_ = 0;      // ft_heap's
+  std::set<uint32_t> removed_;  // likewise, of processes that are not sampled any more
   std::unique_ptr<ft_alloc_bpf, SkeletonDeleter> object_;
   ft_alloc_cpu* own_ = nullptr;  // by CPU
   size_t cpu_count_ = 0;

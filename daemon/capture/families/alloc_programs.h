@@ -58,6 +58,9 @@ class AllocPrograms {
   // are sampled already.
   virtual Status AddProcess(uint32_t pid, const Wish& wish) = 0;
   virtual void RemoveProcess(uint32_t pid) = 0;
+  // Forgets the allocations in use of processes that were removed since the last call, whose room
+  // others need. Goes once over all that are followed. Returns how many it forgot.
+  virtual size_t ForgetRemoved() = 0;
   // Probes functions of an open file, in that process alone and for as long as the results are
   // open; with `in_use` also their returns, and those that free. Fails with the first function that
   // cannot be probed, and then none is.

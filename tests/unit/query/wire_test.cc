@@ -54,10 +54,12 @@ TEST(Wire, RoundTripsTopReplies) {
   EXPECT_EQ(ToJson(*back), ToJson(reply));
   reply.by = "lines";
   reply.functions = {{"f", "m", "/app.py", 17, 1, 2.5, 3, 4.5, {"a/b/c"}}};
+  reply.functions[0].growth = -7;
   back = TopReplyFromJson(ToJson(reply));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->functions.at(0).file, "/app.py");
   EXPECT_EQ(back->functions.at(0).line, 17);
+  EXPECT_EQ(back->functions.at(0).growth, -7);
 }
 
 TEST(Wire, HostileNamesStayValidJson) {

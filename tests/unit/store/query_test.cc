@@ -19,6 +19,7 @@ namespace {
 
 using ::firetower::testing::BundleKeyAt;
 using ::firetower::testing::BundleOf;
+using ::firetower::testing::InUseAt;
 using ::firetower::testing::kFirstWindow;
 using ::firetower::testing::kSecondNs;
 using ::firetower::testing::ProfileOf;
@@ -367,22 +368,6 @@ TEST(SkippedList, LacksWhatWasNotReadAndNotWhatIsDamaged) {
   list.AddUnread("away", Error(ErrorCode::kUnavailable, "the store does not answer"));
   EXPECT_EQ(list.lacked, 1u);
   EXPECT_EQ(list.total, 2u);
-}
-
-// A profile of memory that is not stored yet: a window of a container, with so much in use.
-OpenProfile InUseAt(const std::string& container, int64_t window, int64_t in_use) {
-  OpenProfile open;
-  open.row = Row("shop", container + "-1", container, kFirstWindow + 60 * window, 1);
-  open.row.type = "memory";
-  profile::Meta meta;
-  meta.sample_types = profile::ParseProfileType("memory")->SampleTypes();
-  profile::ProfileBuilder builder(meta);
-  const profile::Line line{.function = builder.AddFunction(container, container, "")};
-  const uint32_t leaf = builder.AddLocation(profile::kNoMapping, 0, {&line, 1});
-  const int64_t values[] = {1, 1000, in_use / 100, in_use};
-  builder.AddSample({&leaf, 1}, values);
-  open.profile = std::make_shared<profile::Profile>(std::move(builder).Build());
-  return open;
 }
 
 TEST(StoreLevels, InUseIsThatOfTheLastWindowOfWhoStillRuns) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "tests/support/command.h"
 #include "tests/support/fake_proc.h"
@@ -32,7 +33,8 @@ class FakePrograms : public AllocPrograms {
     in_use = wish.in_use;
     return OkStatus();
   }
-  void RemoveProcess(uint32_t pid) override { added.erase(pid); }
+  void RemoveProcess(uint32_t pid) override { removed += added.erase(pid); }
+  size_t ForgetRemoved() override { return std::exchange(removed, 0); }
   Result<std::vector<UniqueFd>> Probe(uint32_t pid, int,
                                       std::span<const AllocatorFunction> functions,
                                       bool returns) override {
@@ -53,6 +55,7 @@ class FakePrograms : public AllocPrograms {
 
   bool refuses = false;
   bool in_use = false;                // of the last process
+  size_t removed = 0;                 // whose allocations are not forgotten
   std::map<uint32_t, int64_t> added;  // sample_bytes by pid
   std::vector<uint32_t> probed;
   std::map<uint32_t, uint64_t> calls;
@@ -170,6 +173,7 @@ TEST_F(HeapWatchTest, TellsWhenWhatIsInUseIsNotKnownAnyMore) {
   WriteText(mount_.path() + "/a/cgroup.procs", "");
   Look();
   EXPECT_THAT(ended_, ElementsAre(7, 7));
+  EXPECT_EQ(programs_.removed, 0u);
 }
 
 TEST_F(HeapWatchTest, ProbesNoReturnsWhereThatEndsAProcess) {

@@ -83,6 +83,17 @@ TEST_F(TableLoaderTest, AFileThatItsProcessTookAlongIsGone) {
   EXPECT_EQ(last_, Outcome::kGone);
 }
 
+// A compiler's library is large, and each of its processes ends before its turn comes.
+TEST_F(TableLoaderTest, WhatCameTooLateForAProcessIsNotBehindSmallOnesForTheNext) {
+  Want(10, 100 << 20);
+  Answers(2);
+  loader_.Stop();
+  clock_.Advance(TableLoader::kMaxOvertakenNs);
+  Want(11, 4096);
+  Want(10, 100 << 20);
+  EXPECT_THAT(Answers(3), ElementsAre(ModuleRegistry::kVdso, 10, 11));
+}
+
 TEST_F(TableLoaderTest, AFileOfALivingProcessThatDoesNotOpenFailed) {
   proc_.SetProcess(kPid, "app", 1, 1, "00001000-00002000 r-xp 00000000 08:01 5 /nowhere\n");
   Want(10, 4096);
